@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Compile single objects of a state of the tree and collect what make warns of."""
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -90,9 +92,19 @@ class Config:
         return r.returncode, r.stdout
 
     def configure(self):
-        """The .config of this state; says which of the wanted symbols it has."""
+        """The .config of this state; says what was warned of and which symbols it has."""
         self.out.mkdir(parents=True, exist_ok=True)
-        want = self.out / "wanted.config"
+        want, mark = self.out / "wanted.config", self.out / "configured.json"
+        # kconfig takes longer than most of the compiles: only where its input changed.
+        paths = self.src.git("ls-tree", "-r", self.src.at, "--", "init", "kernel", "lib", "arch/x86", "arch/Kconfig",
+                             "mm", "fs", "security", "Kconfig", "scripts").splitlines()
+        state = [self.text] + [p for p in paths if "Kconfig" in p or "\tscripts/" in p]
+        state = hashlib.sha256("\n".join(state).encode()).hexdigest()
+        if mark.exists() and (self.out / ".config").exists():
+            old = json.loads(mark.read_text())
+            if old["state"] == state:
+                return Counter(old["found"]), set(old["have"])
+        mark.unlink(missing_ok=True)
         want.write_text(self.text)
         status, text = self.make(f"KCONFIG_ALLCONFIG={want}", "allnoconfig")
         if status:
@@ -102,6 +114,7 @@ class Config:
         found = Counter({k: n for k, n in problems(text, self.src.dir, self.out).items()
                          if "override" not in k and "unexpected data" not in k and "unknown" not in k})
         have = set(re.findall(r"^CONFIG_(\w+)=y$", (self.out / ".config").read_text(), re.M))
+        mark.write_text(json.dumps({"state": state, "found": found, "have": sorted(have)}))
         return found, have
 
     def members(self, folder):
@@ -167,15 +180,10 @@ class Config:
 
     def build(self, objs):
         """(built without error, Counter of warnings); always compiles them anew."""
-        status, text = self.make("prepare")
-        if status:
-            print(text)
-            raise Fail(f"make prepare fails in the config '{self.name}' at {self.src.at[:12]}")
-        if not objs:
-            return True, Counter()
         for o in objs:
             (self.out / o).unlink(missing_ok=True)
-        status, text = self.make("W=1", *sorted(objs), keep=True)
+        # One make for all: with and without W=1 it would build its own tools twice.
+        status, text = self.make("W=1", *(sorted(objs) or ["prepare"]), keep=True)
         missing = [o for o in objs if not (self.out / o).exists()]
         if status or missing:
             print(text)
