@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+# A thin index of tools/; "make help" lists what there is.
+
+known := LINUX LINUX_REV JOBS CHECKS VM_ACCEL
+unknown := $(filter-out $(known),$(foreach v,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(v)))))
+ifneq ($(unknown),)
+$(error unknown variable $(firstword $(unknown)); there are: $(known))
+endif
+
+build = tools/build $(if $(JOBS),--jobs $(JOBS))
+
+.PHONY: help demo check tree kernel shell refresh bench clean
+.NOTPARALLEL:
+
+help:
+	@echo 'make demo     from nothing to a persistent event recorded in QEMU'
+	@echo 'make check    all checks (CHECKS="NAME ..." for some)'
+	@echo 'make tree     build/linux: the base with the series applied'
+	@echo 'make kernel   the tree, compiled'
+	@echo 'make shell    a root shell in the patched guest'
+	@echo 'make refresh  commits of build/linux back into patches/ and series'
+	@echo 'make bench    measurements'
+	@echo 'make clean    remove what was built (downloads and unsaved commits stay)'
+	@echo
+	@echo 'Variables: LINUX=DIR LINUX_REV=REV  base from a git tree of your own'
+	@echo '           JOBS=N                   parallel compilations'
+	@echo '           VM_ACCEL=kvm|tcg         how QEMU runs the guest'
+
+demo: kernel
+	@tools/guest demo
+
+check:
+	@tools/check $(CHECKS)
+
+tree:
+	@tools/tree
+
+kernel: tree
+	@$(build)
+
+shell: kernel
+	@tools/shell
+
+refresh:
+	@tools/refresh
+
+bench:
+	@echo 'bench: not there yet' >&2; exit 2
+
+clean:
+	@tools/clean
