@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Bad input to the tools: one line that says what to do, and status 2."""
+import os
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+from toy import ROOT, Toy, run
+
+
+class BadInput(unittest.TestCase):
+    def refused(self, *cmd, env=None, why=".", lines=1):
+        status, out, err = run(*cmd, env=env, cwd=ROOT)
+        self.assertEqual(status, 2, f"{cmd}: {out}{err}")
+        text = [line for line in err.splitlines() if not line.startswith("usage:") and line.strip()]
+        if lines:
+            self.assertLessEqual(len(text), lines, f"{cmd}: {err}")
+        self.assertRegex(err, why)
+
+    def tools(self):
+        return [p for p in sorted((ROOT / "tools").iterdir()) if os.access(p, os.X_OK) and p.is_file()]
+
+    def test_unknown_flag(self):
+        for tool in self.tools():
+            with self.subTest(tool.name):
+                # argparse prints its usage above the line: wrapped, so not counted.
+                self.refused(tool, "--no-such-flag", lines=0)
+
+    def test_checks_take_no_arguments(self):
+        for check in sorted((ROOT / "ci").glob("[0-9][0-9]-*")):
+            with self.subTest(check.name):
+                self.refused(check, "--no-such-flag")
+
+    def test_make_variable(self):
+        self.refused("make", "-s", "help", "JOSB=4", why="JOSB", lines=2)
+
+    def test_make_target(self):
+        self.assertEqual(run("make", "-s", "no-such-target", cwd=ROOT)[0], 2)
+
+    def test_missing_files(self):
+        self.refused(ROOT / "tools/vm", "--kernel", "/no/such/kernel", "--initrd", "/no/such/initrd",
+                     why="no such file")
+        self.refused(ROOT / "tools/build", "--src", "/no/such/tree", why="make tree")
+        self.refused(ROOT / "tools/deps", "no-such-group", why="no-such-group")
+        self.refused(ROOT / "tools/guest", "no-such-job", why="no-such-job")
+
+    def test_no_qemu(self):
+        self.refused(ROOT / "tools/vm", "--kernel", __file__, "--initrd", __file__, "--qemu", "no-such-qemu",
+                     why="apt-get install")
+
+    def test_accelerator(self):
+        self.refused(ROOT / "tools/vm", "--kernel", __file__, "--initrd", __file__, "--qemu", "true",
+                     env={"VM_ACCEL": "magic"}, why="VM_ACCEL")
+
+
+@unittest.skipUnless((ROOT / "build/linux/Kconfig").exists() and shutil.which("flex") and shutil.which("bison"),
+                     "no build/linux, flex or bison")
+class Fragment(unittest.TestCase):
+    def go(self, text):
+        with tempfile.TemporaryDirectory() as tmp:
+            path = Path(tmp) / "bad"
+            path.write_text(text)
+            self.addCleanup(shutil.rmtree, ROOT / "build/out/tests-config", True)
+            return run(ROOT / "tools/build", "--config-only", "--out", "tests-config", "base", path)
+
+    def test_option_that_is_dropped(self):
+        status, _, err = self.go("CONFIG_NO_SUCH_OPTION=y\n")
+        self.assertEqual(status, 2, err)
+        self.assertIn("CONFIG_NO_SUCH_OPTION", err)
+
+    def test_option_that_lacks_another(self):
+        status, _, err = self.go("CONFIG_USB_STORAGE=y\n")
+        self.assertEqual(status, 2, err)
+        self.assertIn("CONFIG_USB_STORAGE", err)
+
+
+class Clean(Toy):
+    def test_commits_stay(self):
+        self.write("kernel/events/new.c", "int x;\n")
+        self.commit("perf/core: Work of hours")
+        if not (self.root / "tools/clean").exists():
+            self.skipTest("no tools/clean")
+        self.tool("clean")
+        self.assertIn("Work of hours", self.kgit("log", "--format=%s"))
+
+
+if __name__ == "__main__":
+    unittest.main()
