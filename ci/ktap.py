@@ -116,6 +116,8 @@ def result(report, stack, at, prefix, n, m, name):
     else:
         level.seen += 1
     status = "fail" if m[1] else "skip" if (m[4] or "").upper() == "SKIP" else "ok"
+    # "# SKIP why", or with anything but SKIP the whole comment.
+    why = (m[5] or "no reason given") if status == "skip" else " ".join(p for p in (m[4], m[5]) if p)
     children = stack[n + 1:]
     if any(c.opened or c.seen for c in children):
         while len(stack) > n + 1:
@@ -124,9 +126,8 @@ def result(report, stack, at, prefix, n, m, name):
                 close(report, below, below.name or title)
         report.groups[title] = status
         if status == "fail" and not any(c[1] == "fail" for c in report.cases):
-            report.cases.append((title, status, m[5] or ""))
+            report.cases.append((title, status, why))
     else:
         del stack[n + 1:]
         full = f"{prefix(n)}.{title}" if prefix(n) else title
-        reason = (m[5] or "") if status != "skip" else (m[5] or "no reason given")
-        report.cases.append((full, status, reason))
+        report.cases.append((full, status, why))

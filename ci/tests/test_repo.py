@@ -65,7 +65,7 @@ class Repo(Toy):
         self.bad("pipefail")
 
     def test_machine_path(self):
-        self.put("notes", "see /ro" + "ot/.profile\n")
+        self.put("notes", "see /" + "root" + "/.profile\n")
         self.bad("notes:1: names a machine path")
 
     def test_mirror(self):
