@@ -129,7 +129,7 @@ class Config:
         probe = self.out / "probe.mk"
         probe.write_text(
             f"probe-all:;@:\nsrctree := .\nobjtree := {self.out}\nsrc := {folder}\nobj := {folder}\nSRCARCH := x86\n"
-            f"BITS := 64\n-include {self.out}/include/config/auto.conf\ninclude {name}\n"
+            f"BITS := 64\n-include {self.out}/.config\ninclude {name}\n"
             "all-o := $(obj-y) $(obj-m) $(lib-y)\n"
             "$(info probe: $(all-o) $(foreach o,$(all-o),$($(o:.o=-y)) $($(o:.o=-objs))))\n")
         r = run("make", "-C", top, "-f", probe, "probe-all")
