@@ -2,9 +2,13 @@
 # A thin index of tools/; "make help" lists what there is.
 
 known := LINUX LINUX_REV JOBS CHECKS VM_ACCEL
-unknown := $(filter-out $(known),$(foreach v,$(MAKEOVERRIDES),$(firstword $(subst =, ,$(v)))))
+unknown := $(filter-out $(known),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 ifneq ($(unknown),)
 $(error unknown variable $(firstword $(unknown)); there are: $(known))
+endif
+
+ifneq ($(filter-out 0 1 2 3 4 5 6 7 8 9,$(shell echo '$(JOBS)' | sed 's/./& /g')),)
+$(error JOBS=$(JOBS): a number, such as JOBS=2)
 endif
 
 build = tools/build $(if $(JOBS),--jobs $(JOBS))
@@ -19,7 +23,7 @@ help:
 	@echo 'make kernel   the tree, compiled'
 	@echo 'make shell    a root shell in the patched guest'
 	@echo 'make refresh  commits of build/linux back into patches/ and series'
-	@echo 'make bench    measurements'
+	@echo 'make bench    measurements (not there yet)'
 	@echo 'make clean    remove what was built (downloads and unsaved commits stay)'
 	@echo
 	@echo 'Variables: LINUX=DIR LINUX_REV=REV  base from a git tree of your own'
