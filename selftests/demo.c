@@ -21,7 +21,7 @@
 #include <linux/perf_event.h>
 
 #define SYSFS		"/sys/bus/event_source/devices/persistent"
-#define BUFFER_SIZE	(4UL << 20)	/* for each CPU; a power of two of pages */
+#define BUFFER_SIZE	(16UL << 20)	/* for each CPU; a power of two of pages */
 #define MAX_CPUS	64
 
 static void __attribute__((format(printf, 1, 2), noreturn)) die(const char *fmt, ...)
