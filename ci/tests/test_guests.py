@@ -55,7 +55,7 @@ class Guests(unittest.TestCase):
         self.assertEqual(run(CI / "splat", self.log)[0], 1)
 
     def test_leaves_without_a_report(self):
-        self.assertEqual(self.vm("--", "poweroff", "-f"), 125, self.err)
+        self.assertEqual(self.vm("--", "reboot", "-f"), 125, self.err)
 
     def test_failed_command(self):
         self.assertEqual(self.vm("--", "false"), 1, self.err)
