@@ -95,6 +95,8 @@ def judge(report, names, groups, what):
     """
     for case, status, reason in report.cases:
         print(f"{status:5}{case}" + (f": {reason}" if reason else ""))
+        for line in report.notes.get(case, []) if status == "fail" else []:
+            print(f"         {line}")
     for e in report.errors:
         print(f"error: {e}")
     missing = [n for n in names if n not in groups]

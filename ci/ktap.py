@@ -8,6 +8,7 @@ Documentation/dev-tools/ktap.rst of the kernel.
 import re
 from dataclasses import dataclass, field
 
+MAX_NOTES = 12
 STAMP = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d+\] ?(?:\[[TC ]*\d+\] ?)?")
 PLAN = re.compile(r"1\.\.(\d+)(?:\s*# *SKIP\b\s*(.*))?$", re.I)
 RESULT = re.compile(r"(not )?ok (\d+)(?:\s+-)?(?:\s+([^#]*?))?\s*(?:#\s*(\w+)\b:?\s*(.*))?$")
@@ -18,6 +19,7 @@ class Report:
     cases: list = field(default_factory=list)       # (name, "ok" | "fail" | "skip", reason)
     groups: dict = field(default_factory=dict)      # name: status, of results that had cases below
     errors: list = field(default_factory=list)
+    notes: dict = field(default_factory=dict)       # failed case: what it said of itself
 
     def count(self, status):
         return sum(1 for c in self.cases if c[1] == status)
@@ -59,7 +61,7 @@ def close(report, level, where):
 
 
 def parse(lines, name="report"):
-    report, stack = Report(), []
+    report, stack, said = Report(), [], []
 
     def at(n):
         while len(stack) <= n:
@@ -96,6 +98,11 @@ def parse(lines, name="report"):
                 report.cases.append((level.name or name, "skip", m[2] or "no reason given"))
         elif m := RESULT.match(text):
             result(report, stack, at, prefix, n, m, name)
+            if report.cases and report.cases[-1][1] == "fail":
+                report.notes.setdefault(report.cases[-1][0], said[-MAX_NOTES:])
+            said = []
+        else:
+            said.append(text)
     while stack:
         level = stack.pop()
         if level.opened or level.seen:

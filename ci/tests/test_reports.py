@@ -140,6 +140,11 @@ class Ktap(unittest.TestCase):
     def test_failed_case(self):
         self.bad(KUNIT.replace("    ok 2 second", "    not ok 2 second"), ["alpha"], "alpha.second")
 
+    def test_what_a_failed_case_said(self):
+        text = KUNIT.replace("    ok 2 second", "    # second: EXPECTATION FAILED at x.c:1\n    not ok 2 second")
+        said = parse(text.splitlines()).notes
+        self.assertEqual(said, {"alpha.second": ["# second: EXPECTATION FAILED at x.c:1"]})
+
     def test_failed_suite_without_failed_case(self):
         self.bad(KUNIT.replace("ok 1 alpha", "not ok 1 alpha"), ["alpha"], "alpha")
 
