@@ -32,8 +32,8 @@ help:
 
 # A smaller kernel than the one of the checks: it is what a newcomer waits for.
 demo: tree
-	@$(build) --out demo base feature
-	@tools/guest --out demo demo
+	@$(build) --out demo base feature mce
+	@tools/mce --out demo demo
 
 check:
 	@tools/check $(CHECKS)

@@ -54,7 +54,7 @@ def splats(log):
         raise Fail(f"{log.name}: {r.stdout.strip().splitlines()[0]}")
 
 
-def run_job(*job, out=None):
+def run_job(*job, out=None, tool="guest", options=()):
     """The job's own output; its console log is free of splats.
 
     It runs in the kernel of the checks, or in another one that is built already.
@@ -63,7 +63,7 @@ def run_job(*job, out=None):
         need_kernel()
     log = LOGS / f"guest-{job[0]}.log"
     log.unlink(missing_ok=True)
-    r = run(TOOLS / "guest", *(["--out", out] if out else []), *job)
+    r = run(TOOLS / tool, *(["--out", out] if out else []), *options, *job)
     print(r.stdout, end="")
     if log.exists():
         splats(log)
@@ -93,7 +93,8 @@ def judge(report, names, groups, what):
     A group of which every case was skipped has tested nothing: then the whole
     check is a skip.
     """
-    for case, status, reason in report.cases:
+    # Only the end of this is shown of a check that failed.
+    for case, status, reason in sorted(report.cases, key=lambda c: c[1] == "fail"):
         print(f"{status:5}{case}" + (f": {reason}" if reason else ""))
         for line in report.notes.get(case, []) if status == "fail" else []:
             print(f"         {line}")

@@ -12,7 +12,6 @@ from common import BUILD, LINUX, ROOT, Fail, Skip, out, run
 
 EACH = BUILD / "each"
 SYMBOL = "PERF_EVENTS_PERSISTENT"
-KUNIT = "PERF_EVENTS_PERSISTENT_KUNIT_TEST"
 # Users of perf's headers that are quick to build, beside kernel/events itself.
 USERS = ["kernel/trace", "arch/x86/events", "kernel"]
 MAX_USERS = 5
@@ -24,6 +23,8 @@ def fragments(*names):
     for n in names:
         try:
             text += (ROOT / "kconfig-fragments" / n).read_text()
+            x86 = ROOT / "kconfig-fragments" / f"{n}-x86"
+            text += x86.read_text() if x86.exists() else ""
         except OSError:
             raise Fail(f"kconfig-fragments/{n} is not there") from None
     return text
@@ -139,9 +140,11 @@ class Config:
             raise Fail(f"cannot find out what {name} builds")
         return {os.path.normpath(f"{folder}/{o}") + ("/" if o.endswith("/") else "") for o in m[1].split()}
 
-    def header_users(self, header):
+    def header_users(self, header, full):
         """kernel/events, and a few of those that include the header by name."""
         objs = {o for o in self.members("kernel/events") if o.endswith(".o")}
+        if not full:
+            return objs
         short = re.sub(r"^(?:arch/x86/)?include/(?:uapi/)?", "", header)
         users = run("git", "-C", self.src.dir, "grep", "-l", f"include <{short}>", "--",
                     *[f"{d}/*.c" for d in USERS]).stdout.split()
@@ -152,7 +155,7 @@ class Config:
                 more.append(o)
         return objs | set(more)
 
-    def objects(self, files):
+    def objects(self, files, full=True):
         """({object}, {file: why nothing is built for it}) of the files a patch touches."""
         objs, why = set(), {}
         for f in files:
@@ -163,7 +166,7 @@ class Config:
                     if m[1] != "x86":
                         why[f] = f"only for {m[1]}"
                         continue
-                objs |= self.header_users(f)
+                objs |= self.header_users(f, full)
             elif f.endswith((".c", ".S")):
                 o = f[:-1] + "o"
                 if (m := re.match(r"arch/(\w+)/", f)) and m[1] != "x86":

@@ -129,6 +129,9 @@ def result(report, stack, at, prefix, n, m, name):
     if any(c.opened or c.seen for c in children):
         while len(stack) > n + 1:
             below = stack.pop()
+            # KUnit does not know how many parameters a case has: it gives no plan for them.
+            if n >= 1 and below.seen and below.plan is None:
+                continue
             if below.opened or below.seen:
                 close(report, below, below.name or title)
         report.groups[title] = status

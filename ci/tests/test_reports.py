@@ -156,6 +156,13 @@ class Ktap(unittest.TestCase):
     def test_no_plan(self):
         self.bad(KUNIT.replace("    1..2\n", ""), ["alpha"], "no test plan")
 
+    def test_parameters_have_no_plan(self):
+        text = KUNIT.replace("    ok 1 first\n", "        KTAP version 1\n        # Subtest: first\n"
+                             "        ok 1 a\n        ok 2 b\n    ok 1 first\n")
+        self.assertEqual(self.judge(text, ["alpha"])[1], 0)
+        self.bad(text.replace("        ok 2 b", "        not ok 2 b"), ["alpha"], "alpha.first.b")
+        self.bad(text.replace("        ok 2 b", "        ok 3 b"), ["alpha"], "expected 2")
+
     def test_lost_case(self):
         self.bad(KUNIT.replace("    ok 1 first\n", ""), ["alpha"], "number 2, expected 1")
 

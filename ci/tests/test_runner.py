@@ -39,6 +39,16 @@ class Runner(unittest.TestCase):
         self.add("10-a", "echo 'skipped: no qemu'; exit 250")
         self.assertEqual(self.go(), (0, "check: 0 passed, 0 failed, 1 skipped"))
 
+    def test_only_by_name(self):
+        self.add("10-a", "echo fine")
+        self.add("20-b", "# only by name\necho this takes long")
+        self.assertEqual(self.go(), (0, "check: 1 passed, 0 failed, 0 skipped"))
+        self.assertNotIn("takes long", self.out)
+        self.assertEqual(self.go("b"), (0, "check: 1 passed, 0 failed, 0 skipped"))
+        self.assertIn("takes long", self.out)
+        self.go("--list")
+        self.assertIn("20-b", self.out)
+
     def test_says_nothing(self):
         self.add("10-a", "exit 0")
         self.assertEqual(self.go(), (1, "check: 0 passed, 1 failed, 0 skipped"))
