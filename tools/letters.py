@@ -7,6 +7,7 @@ the subject, an empty line, the text. A line of the text that is only
 
   @ROADMAP@   becomes the list of all sections, with this one marked
   @FIGURES@   becomes build/bench.md, which make bench writes
+  @WORD@      becomes cover/WORD, what several letters say
 """
 import hashlib
 import os
@@ -89,13 +90,17 @@ def cover(section):
         die(f"cover/{section.name}: the first line is the subject, the second is empty")
     roadmap = "".join(f" {'->' if s.name == section.name else '  '} {i}. {s.title} ({len(s.patches)})\n"
                       for i, s in enumerate(every, 1))
-    figures = "Figures: make bench.\n"
-    if os.path.exists(os.path.join(ROOT, "build/bench.md")):
-        figures = read("build/bench.md").strip() + "\n"
-    text = text.lstrip("\n").replace("@ROADMAP@\n", roadmap).replace("@FIGURES@\n", figures)
-    if m := re.search(r"^@\w+@$", text, re.M):
-        die(f"cover/{section.name}: {m[0]} is nothing that can be filled in")
-    return subject, text
+
+    def fill(m):
+        if m[1] == "ROADMAP":
+            return "Road map\n--------\n" + roadmap.rstrip("\n")
+        if m[1] == "FIGURES":
+            made = os.path.exists(os.path.join(ROOT, "build/bench.md"))
+            return read("build/bench.md").strip() if made else "Figures: make bench."
+        if not os.path.isfile(os.path.join(ROOT, "cover", m[1])):
+            die(f"cover/{section.name}: nothing is known to put in for {m[0]}")
+        return read("cover", m[1]).strip()
+    return subject, re.sub(r"^@([A-Z]+)@$", fill, text.lstrip("\n"), flags=re.M)
 
 
 def patch_ids(text):
