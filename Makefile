@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A thin index of tools/; "make help" lists what there is.
 
-known := LINUX LINUX_REV JOBS CHECKS VM_ACCEL
+known := LINUX LINUX_REV JOBS CHECKS SHARD SECTION BASE SUITE VM_ACCEL
 unknown := $(filter-out $(known),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 ifneq ($(unknown),)
 $(error unknown variable $(firstword $(unknown)); there are: $(known))
@@ -13,7 +13,7 @@ endif
 
 build = tools/build $(if $(JOBS),--jobs $(JOBS))
 
-.PHONY: help demo check tree kernel shell refresh bench clean
+.PHONY: help demo check tree kernel shell refresh mbox verify-send rebase bench clean
 .NOTPARALLEL:
 
 help:
@@ -23,11 +23,16 @@ help:
 	@echo 'make kernel   the tree, compiled'
 	@echo 'make shell    a root shell in the patched guest'
 	@echo 'make refresh  commits of build/linux back into patches/ and series'
+	@echo 'make mbox     what would be sent, a section each (SECTION="NAME ..." for some)'
+	@echo 'make verify-send  take that as a maintainer would: is it the same tree?'
+	@echo 'make rebase   try the series on another kernel: BASE=DIR[@REV] or a package'
 	@echo 'make bench    measurements (not there yet)'
 	@echo 'make clean    remove what was built (downloads and unsaved commits stay)'
 	@echo
 	@echo 'Variables: LINUX=DIR LINUX_REV=REV  base from a git tree of your own'
 	@echo '           JOBS=N                   parallel compilations'
+	@echo '           SHARD=I/N                make check: the part for one of N machines'
+	@echo '           SUITE=NAME               make rebase: where Debian has the package'
 	@echo '           VM_ACCEL=kvm|tcg         how QEMU runs the guest'
 
 # A smaller kernel than the one of the checks: it is what a newcomer waits for.
@@ -36,7 +41,7 @@ demo: tree
 	@tools/mce --out demo demo
 
 check:
-	@tools/check $(CHECKS)
+	@tools/check $(if $(SHARD),--shard '$(SHARD)') $(CHECKS)
 
 tree:
 	@tools/tree
@@ -49,6 +54,17 @@ shell: kernel
 
 refresh:
 	@tools/refresh
+
+mbox: tree
+	@tools/deps send
+	@tools/mbox $(SECTION)
+
+verify-send: mbox
+	@tools/verify-send $(SECTION)
+
+rebase: tree
+	@tools/rebase '$(or $(BASE),$(error BASE=DIR, DIR@REV or a package such as linux-source-6.12))' \
+		$(if $(SUITE),--suite '$(SUITE)')
 
 bench:
 	@echo 'bench: not there yet' >&2; exit 2

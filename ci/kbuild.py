@@ -80,6 +80,10 @@ class Config:
     def __init__(self, src, name, text):
         self.src, self.name, self.text = src, name, text
         self.out = EACH / name
+        self.arch, self.args = "x86_64", ()
+
+    def srcarch(self):
+        return {"x86_64": "x86", "i386": "x86"}.get(self.arch, self.arch)
 
     def make(self, *args, keep=False):
         env = dict(os.environ, LC_ALL="C", CCACHE_BASEDIR=str(ROOT), CCACHE_NOHASHDIR="1",
@@ -88,8 +92,10 @@ class Config:
         for v in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
             env.pop(v, None)
         cc = ["CC=ccache gcc", "HOSTCC=ccache gcc"] if shutil.which("ccache") else []
-        r = run("make", "-C", self.src.dir, f"O={self.out}", f"-j{min(os.cpu_count() or 1, 8)}", "ARCH=x86_64",
-                *cc, *(["-k"] if keep else []), *args, env=env)
+        if any(a.startswith(("LLVM=", "CROSS_COMPILE=")) for a in self.args):
+            cc = []
+        r = run("make", "-C", self.src.dir, f"O={self.out}", f"-j{min(os.cpu_count() or 1, 8)}", f"ARCH={self.arch}",
+                *cc, *self.args, *(["-k"] if keep else []), *args, env=env)
         return r.returncode, r.stdout
 
     def configure(self):
@@ -97,7 +103,7 @@ class Config:
         self.out.mkdir(parents=True, exist_ok=True)
         want, mark = self.out / "wanted.config", self.out / "configured.json"
         # kconfig takes longer than most of the compiles: only where its input changed.
-        paths = self.src.git("ls-tree", "-r", self.src.at, "--", "init", "kernel", "lib", "arch/x86", "arch/Kconfig",
+        paths = self.src.git("ls-tree", "-r", self.src.at, "--", "init", "kernel", "lib", f"arch/{self.srcarch()}", "arch/Kconfig",
                              "mm", "fs", "security", "Kconfig", "scripts").splitlines()
         state = [self.text] + [p for p in paths if "Kconfig" in p or "\tscripts/" in p]
         state = hashlib.sha256("\n".join(state).encode()).hexdigest()
@@ -125,12 +131,13 @@ class Config:
         if not name:
             return set()
         parent = str(Path(folder).parent)
-        if parent != "." and f"{folder}/" not in self.members(parent):
+        # arch/ has no Makefile: the one at the top names arch/$(SRCARCH)/ itself.
+        if parent not in (".", "arch") and f"{folder}/" not in self.members(parent):
             return set()
         probe = self.out / "probe.mk"
         probe.write_text(
-            f"probe-all:;@:\nsrctree := .\nobjtree := {self.out}\nsrc := {folder}\nobj := {folder}\nSRCARCH := x86\n"
-            f"BITS := 64\n-include {self.out}/.config\ninclude {name}\n"
+            f"probe-all:;@:\nsrctree := .\nobjtree := {self.out}\nsrc := {folder}\nobj := {folder}\nSRCARCH := {self.srcarch()}\n"
+            f"BITS := {32 if self.arch == 'i386' else 64}\n-include {self.out}/.config\ninclude {name}\n"
             "all-o := $(obj-y) $(obj-m) $(lib-y)\n"
             "$(info probe: $(all-o) $(foreach o,$(all-o),$($(o:.o=-y)) $($(o:.o=-objs))))\n")
         r = run("make", "-C", top, "-f", probe, "probe-all")
@@ -163,13 +170,13 @@ class Config:
                 why[f] = "user space or documentation"
             elif f.endswith(".h"):
                 if m := re.match(r"arch/(\w+)/", f):
-                    if m[1] != "x86":
+                    if m[1] != self.srcarch():
                         why[f] = f"only for {m[1]}"
                         continue
                 objs |= self.header_users(f, full)
             elif f.endswith((".c", ".S")):
                 o = f[:-1] + "o"
-                if (m := re.match(r"arch/(\w+)/", f)) and m[1] != "x86":
+                if (m := re.match(r"arch/(\w+)/", f)) and m[1] != self.srcarch():
                     why[f] = f"only for {m[1]}"
                 elif not (self.src.dir / f).exists():
                     why[f] = "removed by the patch"

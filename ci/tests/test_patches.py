@@ -133,6 +133,7 @@ class Objects(unittest.TestCase):
         objs, why = self.cfg.objects([self.FILE, "kernel/events/no_such_file.c", "arch/arm64/kernel/smp.c",
                                       "Documentation/x.rst", "init/Kconfig"])
         self.assertEqual(objs, {self.OBJ})
+        self.assertEqual(self.cfg.objects(["arch/x86/events/core.c"])[0], {"arch/x86/events/core.o"})
         self.assertEqual(sorted(why), ["Documentation/x.rst", "arch/arm64/kernel/smp.c",
                                        "kernel/events/no_such_file.c"])
 
