@@ -18,11 +18,12 @@ warn() { echo "$me: $*" >&2; }
 # usage: print the comment block at the top of the tool.
 usage() { awk 'NR <= 2 { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$0"; }
 
-# base KEY: a value of the file BASE.
+# base KEY: a value of the file BASE, or of what a tool has set base_file to.
+base_file=$root/BASE
 base() {
 	local v
-	v=$(sed -n "s/^$1=//p" "$root/BASE") || die "cannot read BASE"
-	[[ -n $v ]] || die "BASE has no line $1=..."
+	v=$(sed -n "s/^$1=//p" "$base_file") || die "cannot read $base_file"
+	[[ -n $v ]] || die "${base_file#"$root/"} has no line $1=..."
 	echo "$v"
 }
 
