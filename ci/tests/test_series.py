@@ -226,6 +226,7 @@ class Tree(Toy):
         self.assertEqual(status, 0, text)
         self.assertEqual(self.kgit("log", "--format=%s", "base..series"),
                          "perf/core: Add a file\nperf/core: Change one\n")
+        self.assertEqual(self.kgit("config", "series.upstream"), run("git", "-C", other, "rev-parse", "base")[1])
         self.assertEqual(sorted(os.listdir(other / ".git")), before)
         self.assertEqual(self.check("20-series")[0], 0)
 
