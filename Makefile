@@ -23,7 +23,7 @@ help:
 	@echo 'make kernel   the tree, compiled'
 	@echo 'make shell    a root shell in the patched guest'
 	@echo 'make refresh  commits of build/linux back into patches/ and series'
-	@echo 'make bench    measurements (not there yet)'
+	@echo 'make bench    what events cost, with the series and without'
 	@echo 'make clean    remove what was built (downloads and unsaved commits stay)'
 	@echo
 	@echo 'Variables: LINUX=DIR LINUX_REV=REV  base from a git tree of your own'
@@ -50,8 +50,10 @@ shell: kernel
 refresh:
 	@tools/refresh
 
-bench:
-	@echo 'bench: not there yet' >&2; exit 2
+# The series' kernel first: the other one takes its config.
+bench: kernel
+	@tools/base
+	@tools/bench
 
 clean:
 	@tools/clean

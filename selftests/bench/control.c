@@ -37,7 +37,7 @@ void bench_switch(void)
 	struct perf_event_attr attr = attr_software(PERF_COUNT_SW_EMULATION_FAULTS);
 	struct sched_param high = { .sched_priority = 1 }, normal = { 0 };
 	pid_t child;
-	int fd;
+	int fd, cpu;
 
 	if (pipe(there) || pipe(back))
 		die("pipe");
@@ -60,6 +60,9 @@ void bench_switch(void)
 	row("switch.none", best(ping, NULL, 100) / 2, "ns");
 	fd = event_open(&attr, 0, -1);
 	row("switch.event", best(ping, NULL, 100) / 2, "ns");
+	cpu = event_open(&attr, -1, 0);
+	row("switch.events", best(ping, NULL, 100) / 2, "ns");
+	close(cpu);
 	if (have_persistent) {
 		/* The same event, held by the registry alone. */
 		__u64 id = detach(fd, 0);
