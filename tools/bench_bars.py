@@ -88,7 +88,7 @@ def bars(series, base):
 
 
 def broken(series, base=None):
-    """One line for each bar that is not kept; nothing is measured is one."""
+    """One line for each bar that is not kept; what was not measured keeps none."""
     bad = []
     for name in sorted(set(base or {}) - set(series)):
         bad.append(f"{name}: not measured with the series")
@@ -114,13 +114,16 @@ def ratio(a, b, name, digits):
 def table(series, base, wall_series=None, wall_base=None):
     """Markdown."""
     limits = bars(series, base)
-    out = ["| | base | series | ratio | at most | wall time |", "|---|--:|--:|--:|--:|--:|"]
+    wall = wall_series and wall_base
+    out = ["| | base | series | ratio | at most |" + " wall time |" * bool(wall), "|---|--:|--:|--:|--:|" + "--:|" * bool(wall)]
     for name, text in ROWS:
         if name in series or name in (base or {}):
-            counts = not name.startswith(("close-max", "memory"))
-            out.append(f"| {text} | {number(base, name)} | {number(series, name)} | "
-                       f"{ratio(series, base, name, 4)} | {limits[name][1] if name in limits else ''} | "
-                       f"{ratio(wall_series, wall_base, name, 2) if counts else ''} |")
+            line = (f"| {text} | {number(base, name)} | {number(series, name)} | "
+                    f"{ratio(series, base, name, 4)} | {limits[name][1] if name in limits else ''} |")
+            if wall:
+                counts = not name.startswith(("close-max", "memory"))
+                line += f" {ratio(wall_series, wall_base, name, 2) if counts else ''} |"
+            out.append(line)
     return "\n".join(out) + "\n"
 
 

@@ -148,7 +148,8 @@ static void make_places(void)
 	for (int i = 0; i < 2; i++) {
 		char *page = places + i * PLACE + PAGE + BUFFER;
 
-		if (munmap(places + i * PLACE, PAGE + BUFFER) || mprotect(page, PAGE, PROT_READ | PROT_WRITE))
+		if (munmap(places + i * PLACE, PAGE + BUFFER) ||
+		    mprotect(page, PAGE, PROT_READ | PROT_WRITE))
 			die("mmap");
 		*page = 1;
 	}
@@ -157,7 +158,8 @@ static void make_places(void)
 void *map(int fd, int prot)
 {
 	int place = taken[0];
-	void *at = mmap(places + place * PLACE, PAGE + BUFFER, prot, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+	void *at = mmap(places + place * PLACE, PAGE + BUFFER, prot,
+			MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
 
 	if (at == MAP_FAILED)
 		die("mmap of a buffer");
@@ -244,8 +246,6 @@ static const struct {
 	{ "memory",	bench_memory },
 };
 
-#define GROUPS	(sizeof(groups) / sizeof(groups[0]))
-
 int main(int argc, char **argv)
 {
 	struct rlimit files = { 4096, 4096 };
@@ -261,15 +261,15 @@ int main(int argc, char **argv)
 	if (have_persistent)
 		drop_all();
 	if (argc < 2) {
-		for (i = 0; i < GROUPS; i++)
+		for (i = 0; i < ARRAY_SIZE(groups); i++)
 			groups[i].run();
 	}
 	for (int arg = 1; arg < argc; arg++) {
-		for (i = 0; i < GROUPS && strcmp(groups[i].name, argv[arg]); i++)
+		for (i = 0; i < ARRAY_SIZE(groups) && strcmp(groups[i].name, argv[arg]); i++)
 			;
-		if (i == GROUPS) {
+		if (i == ARRAY_SIZE(groups)) {
 			printf("usage: bench [GROUP...]; there are:");
-			for (i = 0; i < GROUPS; i++)
+			for (i = 0; i < ARRAY_SIZE(groups); i++)
 				printf(" %s", groups[i].name);
 			printf("\n");
 			return 2;

@@ -8,6 +8,8 @@
 
 #include <linux/perf_event.h>
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
 #define PAGE		4096UL
 #define BUFFER		(512UL << 10)	/* the data part of a buffer */
 #define BATCHES		10

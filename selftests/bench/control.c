@@ -94,9 +94,10 @@ static void toggle(void *arg)
 /* What of that is the way to any ioctl: two that do next to nothing. */
 static void two_ids(void *arg)
 {
+	int fd = *(int *)arg;
 	__u64 id;
 
-	if (ioctl(*(int *)arg, PERF_EVENT_IOC_ID, &id) || ioctl(*(int *)arg, PERF_EVENT_IOC_ID, &id))
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) || ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		die("ioctl");
 }
 
@@ -121,9 +122,10 @@ void bench_control(void)
 
 	event[0] = event_open(&attr, 0, -1);
 	event[1] = event_open(&attr, -1, 0);
-	stop = !ioctl(event[0], PERF_EVENT_IOC_STOP, 0) && !ioctl(event[0], PERF_EVENT_IOC_START, 0);
+	stop = !ioctl(event[0], PERF_EVENT_IOC_STOP, 0) &&
+	       !ioctl(event[0], PERF_EVENT_IOC_START, 0);
 
-	for (size_t i = 0; i < sizeof(neighbours) / sizeof(neighbours[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(neighbours); i++) {
 		for (; n < neighbours[i]; n++)
 			fds[n] = event_open(&attr, -1, 0);
 		for (int cpu = 0; cpu < 2; cpu++) {
@@ -132,7 +134,8 @@ void bench_control(void)
 			measure("disable-enable", target, event[cpu], n,
 				PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_ENABLE);
 			if (stop)
-				measure("stop-start", target, event[cpu], n, PERF_EVENT_IOC_STOP, PERF_EVENT_IOC_START);
+				measure("stop-start", target, event[cpu], n,
+					PERF_EVENT_IOC_STOP, PERF_EVENT_IOC_START);
 		}
 	}
 	row("two-ioctls", best(two_ids, &event[1], 10), "ns");

@@ -102,7 +102,7 @@ static int program(int map)
 	union bpf_attr attr = {
 		.prog_type	= BPF_PROG_TYPE_RAW_TRACEPOINT,
 		.insns		= (__u64)code,
-		.insn_cnt	= sizeof(code) / sizeof(code[0]),
+		.insn_cnt	= ARRAY_SIZE(code),
 		.license	= (__u64)"GPL",
 		.log_level	= 1,
 		.log_buf	= (__u64)log,
