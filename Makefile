@@ -26,7 +26,7 @@ help:
 	@echo 'make mbox     what would be sent, a section each (SECTION="NAME ..." for some)'
 	@echo 'make verify-send  take that as a maintainer would: is it the same tree?'
 	@echo 'make rebase   try the series on another kernel: BASE=DIR[@REV] or a package'
-	@echo 'make bench    measurements (not there yet)'
+	@echo 'make bench    what events cost, with the series and without'
 	@echo 'make clean    remove what was built (downloads and unsaved commits stay)'
 	@echo
 	@echo 'Variables: LINUX=DIR LINUX_REV=REV  base from a git tree of your own'
@@ -66,8 +66,10 @@ rebase: tree
 	@tools/rebase '$(or $(BASE),$(error BASE=DIR, DIR@REV or a package such as linux-source-6.12))' \
 		$(if $(SUITE),--suite '$(SUITE)')
 
-bench:
-	@echo 'bench: not there yet' >&2; exit 2
+# The series' kernel first: the other one takes its config.
+bench: kernel
+	@tools/base
+	@tools/bench
 
 clean:
 	@tools/clean
