@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # A thin index of tools/; "make help" lists what there is.
 
-known := LINUX LINUX_REV JOBS CHECKS SHARD SECTION BASE SUITE VM_ACCEL
+known := LINUX LINUX_REV JOBS CHECKS SHARD SECTION BASE SUITE VM_ACCEL MINUTES SEED
 unknown := $(filter-out $(known),$(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 ifneq ($(unknown),)
 $(error unknown variable $(firstword $(unknown)); there are: $(known))
 endif
 
-ifneq ($(filter-out 0 1 2 3 4 5 6 7 8 9,$(shell echo '$(JOBS)' | sed 's/./& /g')),)
-$(error JOBS=$(JOBS): a number, such as JOBS=2)
+define number
+ifneq ($(filter-out 0 1 2 3 4 5 6 7 8 9,$(shell echo '$($(1))' | sed 's/./& /g')),)
+$$(error $(1)=$($(1)): a number, such as $(1)=2)
 endif
+endef
+$(foreach v,JOBS MINUTES SEED,$(eval $(call number,$(v))))
 
 build = tools/build $(if $(JOBS),--jobs $(JOBS))
 
-.PHONY: help demo check tree kernel shell refresh mbox verify-send rebase bench clean
+.PHONY: help demo check tree kernel shell refresh mbox verify-send rebase bench stress clean
 .NOTPARALLEL:
 
 help:
@@ -27,6 +30,7 @@ help:
 	@echo 'make verify-send  take that as a maintainer would: is it the same tree?'
 	@echo 'make rebase   try the series on another kernel: BASE=DIR[@REV] or a package'
 	@echo 'make bench    what events cost, with the series and without'
+	@echo 'make stress   race and fuzz in guests with debug kernels (MINUTES=30 each, SEED=N)'
 	@echo 'make clean    remove what was built (downloads and unsaved commits stay)'
 	@echo
 	@echo 'Variables: LINUX=DIR LINUX_REV=REV  base from a git tree of your own'
@@ -34,6 +38,7 @@ help:
 	@echo '           SHARD=I/N                make check: the part for one of N machines'
 	@echo '           SUITE=NAME               make rebase: where Debian has the package'
 	@echo '           VM_ACCEL=kvm|tcg         how QEMU runs the guest'
+	@echo '           MINUTES=N SEED=N         of make stress'
 
 # A smaller kernel than the one of the checks: it is what a newcomer waits for.
 demo: tree
@@ -70,6 +75,9 @@ rebase: tree
 bench: kernel
 	@tools/base
 	@tools/bench
+
+stress: tree
+	@tools/stress $(if $(JOBS),--jobs $(JOBS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 clean:
 	@tools/clean
