@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # The cases of a job with perf; sourced, never run. The job sets $job, its name.
+# shellcheck disable=SC2154
 
 sysfs=/sys/bus/event_source/devices/persistent
 out=/tmp/out
