@@ -67,12 +67,12 @@ def parse(text):
     return found
 
 
-def bars(series, base):
+def bars(series, base, slack=0):
     """{row: (limit, what the limit is)}; without figures of the base only some."""
     limits = {}
     for name, figure in (base or {}).items():
         if not NO_GROWTH.fullmatch(name):
-            limits[name] = (figure * GROWTH, f"{GROWTH} x base")
+            limits[name] = (figure * GROWTH + slack, f"{GROWTH} x base")
     for name in SAME:
         limits[f"{name}.persistent"] = (series.get(f"{name}.perf", series.get(f"{name}.event", 0)) * GROWTH,
                                         f"{GROWTH} x an ordinary event's")
@@ -87,12 +87,12 @@ def bars(series, base):
     return limits
 
 
-def broken(series, base=None):
+def broken(series, base=None, slack=0):
     """One line for each bar that is not kept; what was not measured keeps none."""
     bad = []
     for name in sorted(set(base or {}) - set(series)):
         bad.append(f"{name}: not measured with the series")
-    for name, (limit, what) in bars(series, base).items():
+    for name, (limit, what) in bars(series, base, slack).items():
         if name not in series:
             bad.append(f"{name}: not measured")
         elif series[name] > limit + 0.05:
