@@ -322,7 +322,7 @@ static long do_output_here(struct world *w)
 
 static long do_output_none(struct world *w)
 {
-	return neg(ioctl(w->other, PERF_EVENT_IOC_SET_OUTPUT, -1));
+	return neg(ioctl(w->other, PERF_EVENT_IOC_SET_OUTPUT, -1L));
 }
 
 static long do_query(struct world *w)
@@ -441,7 +441,7 @@ static void *redirect(void *arg)
 		}
 		if (!ioctl(from, PERF_EVENT_IOC_SET_OUTPUT, to)) {
 			redirected++;
-			ioctl(from, PERF_EVENT_IOC_SET_OUTPUT, -1);
+			ioctl(from, PERF_EVENT_IOC_SET_OUTPUT, -1L);
 		}
 	}
 	return NULL;
@@ -503,8 +503,12 @@ static void arm(unsigned int n)
 {
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%u", n);
+	ssize_t ret = pwrite(nth_fd, text, len, 0);
 
-	if (pwrite(nth_fd, text, len, 0) != len) {
+	/* The fault that is to be disarmed may hit this. */
+	if (ret < 0 && errno == EFAULT)
+		ret = pwrite(nth_fd, text, len, 0);
+	if (ret != len) {
 		printf("Bail out! fail-nth: %s\n", strerror(errno));
 		exit(1);
 	}
@@ -514,7 +518,9 @@ static void arm(unsigned int n)
 static bool disarm(void)
 {
 	char text[16] = "";
-	bool left = pread(nth_fd, text, sizeof(text) - 1, 0) > 0 && atoi(text) > 0;
+	ssize_t ret = pread(nth_fd, text, sizeof(text) - 1, 0);
+	/* Or this, and then it was left over by the call. */
+	bool left = ret > 0 ? atoi(text) > 0 : ret < 0 && errno == EFAULT;
 
 	arm(0);
 	return !left;
