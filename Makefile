@@ -68,7 +68,7 @@ verify-send: mbox
 	@tools/verify-send $(SECTION)
 
 rebase: tree
-	@tools/rebase '$(or $(BASE),$(error BASE=DIR, DIR@REV or a package such as linux-source-6.12))' \
+	@tools/rebase '$(or $(BASE),$(error say which kernel: BASE=DIR, BASE=DIR@REV or a package such as BASE=linux-source-6.12))' \
 		$(if $(SUITE),--suite '$(SUITE)')
 
 # The series' kernel first: the other one takes its config.

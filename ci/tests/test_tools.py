@@ -9,6 +9,21 @@ from pathlib import Path
 from toy import ROOT, Toy, run
 
 
+class Compiler(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("ccache") and shutil.which("gcc"), "no ccache or gcc")
+    def test_incbin_is_new(self):
+        # As tools/build uses ccache, which would give back the first object.
+        with tempfile.TemporaryDirectory() as work:
+            work = Path(work)
+            env = {"CCACHE_DIR": str(work / "cache"), "CCACHE_DEPEND": "1"}
+            (work / "a.S").write_text('.incbin "data"\n')
+            for text in ("first!", "second"):
+                (work / "data").write_text(text)
+                status, out, err = run(ROOT / "tools/cc", "gcc", "-MD", "-c", "a.S", "-o", "a.o", env=env, cwd=work)
+                self.assertEqual(status, 0, out + err)
+                self.assertIn(text.encode(), (work / "a.o").read_bytes())
+
+
 class BadInput(unittest.TestCase):
     def refused(self, *cmd, env=None, why=".", lines=1):
         status, out, err = run(*cmd, env=env, cwd=ROOT)
