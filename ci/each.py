@@ -20,7 +20,7 @@ import time
 from common import CI, Fail, commits, git, need, need_tree, plural, run
 from kbuild import EACH, SYMBOL, Config, Source, fragments, need_compiler
 
-MINUTES = 10
+MINUTES = 8
 RESULTS = EACH / "results.json"
 
 
@@ -70,6 +70,8 @@ def build(src, commit, name, text, files, full):
     if name == "on" and SYMBOL not in have:
         raise Fail(f"CONFIG_{SYMBOL} is there, but the config 'on' does not get it")
     objs, why = cfg.objects(files, full)
+    if not objs and not any("Kconfig" in f or f.endswith(("Makefile", "Kbuild")) for f in files):
+        return f"{name}: no object", why
     good, found = cfg.build(objs)
     if not good:
         raise Fail(f"does not build with the option {name}: {', '.join(found)}")

@@ -61,7 +61,7 @@ def run_job(*job, out=None, tool="guest", options=()):
     """
     if not out:
         need_kernel()
-    log = LOGS / f"guest-{job[0]}.log"
+    log = LOGS / f"guest-{'arm64-' if 'arm64' in options else ''}{job[0]}.log"
     log.unlink(missing_ok=True)
     r = run(TOOLS / tool, *(["--out", out] if out else []), *options, *job)
     print(r.stdout, end="")

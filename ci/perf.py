@@ -14,12 +14,13 @@ def build(*args):
         raise Fail((r.stdout.strip().splitlines() or ["tools/build-perf says nothing"])[-1])
 
 
-def job(name, *args, kernel=None, expect=None):
+def job(name, *args, kernel=None, arch=None, expect=None):
     """One line of what passed, in the kernel of the series or another one.
 
     What is to be seen on the job's terminal besides is a regular expression.
     """
-    status, text, _ = run_job(name, *args, out=kernel, options=["--with", "check"] if kernel else [])
+    options = ["--arch", arch] if arch else ["--with", "check"] if kernel else []
+    status, text, _ = run_job(name, *args, out=arch or kernel, options=options)
     report = parse(text.splitlines(), name)
     report.groups.setdefault(name, "ok" if status == 0 else "fail")
     line, verdict = judge(report, [name], report.groups, "job")
