@@ -265,6 +265,7 @@ static long do_open_wild(void)
 	struct perf_event_attr attr = {};
 	unsigned char *byte = (unsigned char *)&attr;
 	pid_t pid;
+	long ret;
 	int cpu;
 
 	pick_type(&attr);
@@ -280,8 +281,10 @@ static long do_open_wild(void)
 	else if (attr.freq && attr.sample_freq > 1000)
 		attr.sample_freq = 1000;
 	pick_target(&pid, &cpu);
-	return open_and_put(&attr, pid, cpu, one_in(3) ? any_fd() : -1,
-			    one_in(3) ? next_random() & 0x1f : 0, 0);
+	ret = open_and_put(&attr, pid, cpu, one_in(3) ? any_fd() : -1,
+			   one_in(3) ? next_random() & 0x1f : 0, 0);
+	/* What an instruction is that cannot be probed has always been 524, ENOTSUPP. */
+	return ret == -524 && attr.type == (__u32)shared->uprobe_type ? -EOPNOTSUPP : ret;
 }
 
 static long put_id_fd(__u64 id, int cpu, int fd, unsigned int flags)
