@@ -2,14 +2,29 @@
 """Guests that hang, panic or leave without a word, in the kernel of 50-build."""
 import os
 import shutil
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 from toy import CI, ROOT, run
 
+sys.path.insert(0, str(CI))
+import guest  # noqa: E402
+
 OUT = ROOT / "build/out" / os.environ.get("CHECK_KERNEL", "check")
 KERNEL = OUT / "arch/x86/boot/bzImage"
+
+
+class Emulator(unittest.TestCase):
+    def test_int3(self):
+        oops = ("[   43.9] Oops: int3: 0000 [#1] SMP\n[   43.9] CPU: 1 UID: 0 PID: 53 Comm: fuzz\n"
+                "[   43.9] RIP: 0010:__do_sys_getppid+0x1/0x40\n[   43.9] Code: c3 66 90 {} <48> ff 05 98\n")
+        self.assertTrue(guest.executed_what_is_not_there(oops.format("65")))
+        self.assertFalse(guest.executed_what_is_not_there(oops.format("cc")))
+        self.assertFalse(guest.executed_what_is_not_there("[ 43.8] WARNING: at foo+0x1/0x2\n" + oops.format("65")))
+        self.assertFalse(guest.executed_what_is_not_there("[ 43.8] BUG: kernel NULL pointer dereference\n"))
+        self.assertFalse(guest.executed_what_is_not_there(""))
 
 
 @unittest.skipUnless(KERNEL.exists() and shutil.which("qemu-system-x86_64"), "no kernel in build/out/check, or no qemu")
