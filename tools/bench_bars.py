@@ -125,12 +125,3 @@ def table(series, base, wall_series=None, wall_base=None):
                 line += f" {ratio(wall_series, wall_base, name, 2) if counts else ''} |"
             out.append(line)
     return "\n".join(out) + "\n"
-
-
-def plain(series, base):
-    """For a letter; only what can be compared, or is new."""
-    out = [f"    {'':66} {'base':>9} {'series':>9}"]
-    for name, text in ROWS:
-        if name in series:
-            out.append(f"    {text:66} {number(base, name):>9} {number(series, name):>9}".rstrip())
-    return "\n".join(out) + "\n"

@@ -6,7 +6,8 @@ such line; other comments mean nothing. Its cover letter is cover/NAME: a line t
 the subject, an empty line, the text. A line of the text that is only
 
   @ROADMAP@   becomes the list of all sections, with this one marked
-  @FIGURES@   becomes build/bench.md, which make bench writes
+  @FIGURES@   becomes the table of README.md that tools/bench --update writes, as plain
+              text; @FIGURES EXPRESSION@ only the rows that the regular expression matches
   @WORD@      becomes cover/WORD, what several letters say
 """
 import hashlib
@@ -14,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from collections import namedtuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -80,6 +82,21 @@ def pick(names):
     return [s for s in every if not names or s.name in names]
 
 
+def figures(which):
+    """Rows of the README's table of costs, as plain text."""
+    _, begin, rest = read("README.md").partition("<!-- bench: begin -->\n")
+    rows = [[c.strip() for c in line.strip("|").split("|")] for line in rest.partition("<!-- bench: end -->")[0].split("\n")
+            if line.startswith("|")]
+    found = [r for r in rows[2:] if re.search(which, r[0])]
+    if not begin or not found:
+        die(f"README.md: no figures{f' of {which}' if which else ''}; tools/bench --update writes them")
+    text = [f"{'':<55} {'base':>10} {'series':>10}"]
+    for name, base, series, *_ in found:
+        *first, last = textwrap.wrap(name, 55, subsequent_indent="  ")
+        text += [*first, f"{last:<55} {base:>10} {series:>10}"]
+    return "\n".join(text)
+
+
 def cover(section):
     """(subject, text) of the cover letter."""
     every = sections()
@@ -95,12 +112,11 @@ def cover(section):
         if m[1] == "ROADMAP":
             return "Road map\n--------\n" + roadmap.rstrip("\n")
         if m[1] == "FIGURES":
-            made = os.path.exists(os.path.join(ROOT, "build/bench.md"))
-            return read("build/bench.md").strip() if made else "Figures: make bench."
+            return figures(m[2] or "")
         if not os.path.isfile(os.path.join(ROOT, "cover", m[1])):
             die(f"cover/{section.name}: nothing is known to put in for {m[0]}")
         return read("cover", m[1]).strip()
-    return subject, re.sub(r"^@([A-Z]+)@$", fill, text.lstrip("\n"), flags=re.M)
+    return subject, re.sub(r"^@([A-Z]+)(?: (.+))?@$", fill, text.lstrip("\n"), flags=re.M)
 
 
 def patch_ids(text):

@@ -57,10 +57,16 @@ class Mbox(Send):
         self.assertEqual(self.mbox("one"), self.mbox("one"))
 
     def test_figures(self):
-        self.cover("one", "perf: x\n\n@FIGURES@\n")
-        self.assertIn("\nFigures: make bench.\n", self.mbox("one"))
-        (self.root / "build/bench.md").write_text("| a | 1 |\n")
-        self.assertIn("\n| a | 1 |\n", self.mbox("one"))
+        self.cover("one", "perf: x\n\n@FIGURES@\n\n@FIGURES ^b@\n")
+        self.refused("mbox", why="README.md")
+        readme = self.root / "README.md"
+        readme.write_text("<!-- bench: begin -->\n\n| | base | series | ratio |\n|---|--:|--:|--:|\n"
+                          f"| a | 1 | 22 | 22.0 |\n| {'b ' * 40}| 3 |  |  |\n\n<!-- bench: end -->\n")
+        text = self.mbox("one")
+        self.assertEqual(text.count(f"\na{'':54} {1:10} {22:10}\n"), 1)
+        self.assertEqual(text.count(f"{3:10}"), 2)
+        readme.write_text(readme.read_text().replace("| b ", "| c "))
+        self.refused("mbox", why="no figures of .b")
 
     def test_no_cover(self):
         (self.root / "cover/two").unlink()
