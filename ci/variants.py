@@ -3,15 +3,14 @@
 architectures: objects only, W=1, and no warning that the base does not have.
 
 A variant is a line of VARIANTS: what make is told, what the config has more or less than
-that of the checks, and the packages it takes.
+that of the checks, and the group of tools/deps that it takes.
 """
-import shutil
 from collections import Counter, namedtuple
 
 from common import LINUX, Fail, Skip, git, need, need_tree, plural, run
 from kbuild import Config, Source, fragments, need_compiler
 
-Variant = namedtuple("Variant", "args config gone tool package", defaults=((), "", (), "", ""))
+Variant = namedtuple("Variant", "args config gone deps", defaults=((), "", (), ""))
 POWERPC = """CONFIG_PPC64=y
 CONFIG_PPC_BOOK3S_64=y
 CONFIG_CPU_BIG_ENDIAN=y
@@ -23,15 +22,14 @@ CONFIG_LIBNVDIMM=y
 CONFIG_PAPR_SCM=y
 """
 VARIANTS = {
-    "clang": Variant(("LLVM=-19",), tool="clang-19", package="clang-19 lld-19 llvm-19"),
-    "sparse": Variant(("C=2",), tool="sparse", package="sparse"),
+    "clang": Variant(("LLVM=-19",), deps="clang"),
+    "sparse": Variant(("C=2",), deps="sparse"),
     "i386": Variant(("ARCH=i386",), "# CONFIG_64BIT is not set\n", ("64BIT",)),
     "big-endian": Variant(("ARCH=powerpc", "CROSS_COMPILE=powerpc64-linux-gnu-"), POWERPC, ("CPU_LITTLE_ENDIAN",),
-                          "powerpc64-linux-gnu-gcc", "gcc-powerpc64-linux-gnu"),
+                          "powerpc"),
     # Only there can a kernel for several CPUs be without hotplug.
     "no-hotplug": Variant(("ARCH=powerpc", "CROSS_COMPILE=powerpc64-linux-gnu-"),
-                          POWERPC + "# CONFIG_HOTPLUG_CPU is not set\n", ("HOTPLUG_CPU",),
-                          "powerpc64-linux-gnu-gcc", "gcc-powerpc64-linux-gnu"),
+                          POWERPC + "# CONFIG_HOTPLUG_CPU is not set\n", ("HOTPLUG_CPU",), "powerpc"),
     "no-smp": Variant((), "# CONFIG_SMP is not set\n", ("SMP", "HOTPLUG_CPU")),
     "no-tracing": Variant((), "# CONFIG_FTRACE is not set\n# CONFIG_KPROBES is not set\n", ("EVENT_TRACING",)),
     "no-bpf": Variant((), "# CONFIG_BPF_SYSCALL is not set\n# CONFIG_BPF_EVENTS is not set\n",
@@ -63,8 +61,8 @@ def one(name, only=""):
     need_tree()
     need_compiler()
     v = VARIANTS[name]
-    if v.tool and not shutil.which(v.tool):
-        raise Skip(f"no {v.tool}; as root: apt-get install {v.package}")
+    if v.deps:
+        need(v.deps)
     # make would skip sparse, say so among its output, and succeed.
     if name == "sparse" and run(LINUX / "scripts/checker-valid.sh", "sparse").stdout.strip() != "1":
         raise Skip(f"{run('sparse', '--version').stdout.strip()} is too old for this kernel (scripts/checker-valid.sh)")
