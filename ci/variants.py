@@ -14,22 +14,28 @@ Variant = namedtuple("Variant", "args config gone deps", defaults=((), "", (), "
 POWERPC = """CONFIG_PPC64=y
 CONFIG_PPC_BOOK3S_64=y
 CONFIG_CPU_BIG_ENDIAN=y
-CONFIG_PPC_PSERIES=y
 CONFIG_PERF_EVENTS=y
+"""
+PSERIES = """CONFIG_PPC_PSERIES=y
 CONFIG_VPA_PMU=y
 CONFIG_DTL=y
 CONFIG_LIBNVDIMM=y
 CONFIG_PAPR_SCM=y
 """
+# pseries selects HOTPLUG_CPU.
+POWERNV = """CONFIG_PPC_POWERNV=y
+# CONFIG_PPC_PSERIES is not set
+# CONFIG_HOTPLUG_CPU is not set
+"""
 VARIANTS = {
     "clang": Variant(("LLVM=-19",), deps="clang"),
     "sparse": Variant(("C=2",), deps="sparse"),
     "i386": Variant(("ARCH=i386",), "# CONFIG_64BIT is not set\n", ("64BIT",)),
-    "big-endian": Variant(("ARCH=powerpc", "CROSS_COMPILE=powerpc64-linux-gnu-"), POWERPC, ("CPU_LITTLE_ENDIAN",),
-                          "powerpc"),
+    "big-endian": Variant(("ARCH=powerpc", "CROSS_COMPILE=powerpc64-linux-gnu-"), POWERPC + PSERIES,
+                          ("CPU_LITTLE_ENDIAN",), "powerpc"),
     # Only there can a kernel for several CPUs be without hotplug.
     "no-hotplug": Variant(("ARCH=powerpc", "CROSS_COMPILE=powerpc64-linux-gnu-"),
-                          POWERPC + "# CONFIG_HOTPLUG_CPU is not set\n", ("HOTPLUG_CPU",), "powerpc"),
+                          POWERPC + POWERNV, ("HOTPLUG_CPU",), "powerpc"),
     "no-smp": Variant((), "# CONFIG_SMP is not set\n", ("SMP", "HOTPLUG_CPU")),
     "no-tracing": Variant((), "# CONFIG_FTRACE is not set\n# CONFIG_KPROBES is not set\n", ("EVENT_TRACING",)),
     "no-bpf": Variant((), "# CONFIG_BPF_SYSCALL is not set\n# CONFIG_BPF_EVENTS is not set\n",
