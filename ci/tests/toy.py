@@ -13,6 +13,8 @@ CI = Path(__file__).resolve().parent.parent
 ROOT = CI.parent
 sys.path.insert(0, str(CI))
 
+ONE = "0001-perf-core-Change-one.patch"
+TWO = "0002-perf-core-Add-a-file.patch"
 CORE = "".join(f"int perf_{i}(void)\n{{\n\treturn {i};\n}}\n\n" for i in range(12))
 
 
@@ -77,3 +79,29 @@ class Toy(unittest.TestCase):
         text = path.read_text()
         self.assertIn(old, text)
         path.write_text(text.replace(old, new))
+
+
+class Send(Toy):
+    """With a section for each patch, and their letters."""
+
+    def setUp(self):
+        super().setUp()
+        (self.root / "series").write_text(f"# [one] The first: alone.\n# A remark.\n{ONE}\n# [two] The second.\n{TWO}\n")
+        (self.root / "cover").mkdir()
+        for name in ("one", "two"):
+            self.cover(name, f"perf: Part {name}\n\nText of {name}.\n\n@ROADMAP@\n\n@TESTED@\n")
+        self.cover("TESTED", "Tested well.\n")
+
+    def cover(self, name, text):
+        (self.root / "cover" / name).write_text(text)
+
+    def refused(self, tool, *args, why):
+        status, out, err = self.tool(tool, *args)
+        self.assertEqual(status, 2, out + err)
+        self.assertEqual(len(err.strip().splitlines()), 1, err)
+        self.assertRegex(err, why)
+
+    def mbox(self, name):
+        status, out, err = self.tool("mbox")
+        self.assertEqual(status, 0, out + err)
+        return (self.root / f"build/mbox/{name}.mbox").read_text()
