@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
 """Sections and cover letters; what is sent arrives as it is; the sender signs off."""
+import importlib.machinery
+import importlib.util
+import os
+import re
 import shutil
+import sys
 import unittest
+from pathlib import Path
 
-from toy import ONE, TWO, Send, run
+from toy import ONE, ROOT, TWO, Send, run
 
+# As the real one: it reads its standard input only where no file is named.
 MAINTAINERS = """#!/usr/bin/perl
+for (@ARGV) { die "$0: file '$_' not found\\n" unless /^--/ }
+die "$0: no patch\\n" unless grep { /^diff --git / } <STDIN>;
 print "Some Body <some\\@body.test>\\n";
-print "list\\@lists.test\\n" unless grep { $_ eq "--nol" } @ARGV;
+exit if grep { $_ eq "--nol" } @ARGV;
+print "Re Viewer <re\\@viewer.test>\\nlist\\@lists.test\\n";
 """
+EMAIL = Path(run("git", "--exec-path")[1].strip(), "git-send-email").exists() and \
+    run("perl", "-MMail::Address", "-MNet::SMTP", "-e1")[0] == 0
+REAL = ROOT / "build/linux/scripts/get_maintainer.pl"
 
 
 class Mbox(Send):
@@ -173,7 +186,8 @@ class Sign(Send):
         self.assertEqual(status, 0, out + err)
         cover, patch = (p.read_text() for p in sorted((self.root / "build/send/two").iterdir()))
         for text in (cover, patch):
-            self.assertIn("\nTo: Some Body <some@body.test>\nCc: list@lists.test\n", text.split("\n\n")[0] + "\n")
+            self.assertIn("\nTo: Some Body <some@body.test>\nCc: Re Viewer <re@viewer.test>,\n list@lists.test\n",
+                          text.split("\n\n")[0] + "\n")
         self.assertIn("From: A Sender <a@sender.test>\n", cover)
         self.assertIn(f"base-commit: {self.git('rev-parse', 'base').strip()}\nprerequisite-patch-id: ", cover)
         self.assertIn("Subject: [PATCH 1/1] perf/core: Add a file", patch)
@@ -183,6 +197,66 @@ class Sign(Send):
         # git am takes it.
         self.git("checkout", "-q", "HEAD~")
         self.git("am", "-q", *sorted((self.root / "build/send/two").glob("0001*")))
+
+    @unittest.skipUnless(EMAIL, "no git-email, or no Mail::Address")
+    def test_who_gets_it(self):
+        """The command that is printed sends to who is in the files, and to nobody else."""
+        self.apply("-s")
+        self.git("commit", "-q", "--amend", "--reset-author", "-m", "perf/core: Change one",
+                 "-m", "Reported-by: C <c@nobody.test>\nCc: d@nobody.test\nSigned-off-by: A Sender <a@sender.test>")
+        status, out, err = self.send()
+        self.assertEqual(status, 0, out + err)
+        command = re.search(r"^  (git send-email .*)", out, re.M)[1]
+        files = re.search(r"\S+$", command)[0]
+        command = command.replace(files, os.path.abspath(files)).replace("git ", f"git -C {self.own} ", 1)
+        env = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+        status, out, err = run("bash", "-c", command, env=env)
+        self.assertEqual(status, 0, out + err)
+        self.assertEqual(out.count("\nSubject: "), 2)
+        self.assertEqual(len(re.findall(r"^To: Some Body <some@body\.test>$", out, re.M)), 2, out)
+        self.assertEqual(len(re.findall(r"^Cc: Re Viewer <re@viewer\.test>,\s+list@lists\.test$", out, re.M)), 2, out)
+        self.assertNotIn("nobody.test>", re.sub(r"^.*-by: .*", "", out, flags=re.M))
+        self.assertEqual(set(re.findall(r"^RCPT TO:<(.*)>$", out, re.M)),
+                         {"some@body.test", "re@viewer.test", "list@lists.test"} if "RCPT TO" in out else set())
+
+    def test_folder_of_others(self):
+        self.apply("-s")
+        self.take_over()
+        out = self.root / "mine"
+        out.mkdir()
+        (out / "notes").write_text("of hours")
+        self.refused("send", "one", "--tree", self.own, "--out", out, why="notes")
+        self.assertEqual((out / "notes").read_text(), "of hours")
+        self.refused("send", "one", "--tree", self.own, "--out", self.root / "patches", why="0001-perf-core")
+        self.assertTrue((self.root / "patches" / TWO).exists())
+        self.refused("send", "one", "--tree", self.own, "--out", out / "notes", why="cannot write")
+
+    def test_again(self):
+        self.apply("-s")
+        self.take_over()
+        self.assertEqual(self.send()[0], 0)
+        out = self.root / "build/send/one"
+        names = sorted(os.listdir(out))
+        (out / "0009-of-before.patch").write_text("x")
+        # What fails leaves it alone.
+        (self.own / "scripts/get_maintainer.pl").rename(self.own / "scripts/gone")
+        self.refused("send", "one", "--tree", self.own, why="no scripts/get_maintainer.pl")
+        self.assertEqual(sorted(os.listdir(out)), [*names, "0009-of-before.patch"])
+        (self.own / "scripts/gone").rename(self.own / "scripts/get_maintainer.pl")
+        self.assertEqual(self.send()[0], 0)
+        self.assertEqual(sorted(os.listdir(out)), names)
+
+    @unittest.skipUnless(REAL.exists(), "no build/linux")
+    def test_real_script(self):
+        sys.path.insert(0, str(ROOT / "tools"))
+        self.addCleanup(sys.path.remove, str(ROOT / "tools"))
+        loader = importlib.machinery.SourceFileLoader("send", str(ROOT / "tools/send"))
+        send = importlib.util.module_from_spec(importlib.util.spec_from_loader("send", loader))
+        loader.exec_module(send)
+        to, cc = send.recipients(str(ROOT / "build/linux"), (self.root / "patches" / ONE).read_text())
+        self.assertTrue(any("peterz@infradead.org" in a for a in to), to)
+        self.assertIn("linux-perf-users@vger.kernel.org", cc)
+        self.assertFalse(set(to) & set(cc))
 
 
 if __name__ == "__main__":
