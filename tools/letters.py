@@ -97,6 +97,12 @@ def figures(which):
     return "\n".join(text)
 
 
+def no_from(name, text):
+    """Refuses what readers of an mbox take for the begin of the next message."""
+    if m := re.search(r"^From .*", text, re.M):
+        die(f"{name}: a line begins with 'From ', where b4 splits an mbox; reword it: {m[0][:60]}")
+
+
 def cover(section):
     """(subject, text) of the cover letter."""
     every = sections()
@@ -151,6 +157,7 @@ def messages(section, patches, stat, tail, prefix="PATCH", ids=True, sender=None
     subject, text = cover(section)
     first = re.sub(r"\n[ \t]", " ", patches[0].split("\n\n", 1)[0])
     heads = {k: re.search(rf"^{k}: (.*)", first, re.M)[1] for k in ("From", "Date")}
+    no_from(f"cover/{section.name}", text)
     top = (f"From {'0' * 40} Mon Sep 17 00:00:00 2001\nFrom: {sender or heads['From']}\nDate: {heads['Date']}\n"
            f"Subject: [{prefix} {0:0{width}}/{n}] {subject}\nMIME-Version: 1.0\n"
            "Content-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: 8bit\n\n"
@@ -159,6 +166,7 @@ def messages(section, patches, stat, tail, prefix="PATCH", ids=True, sender=None
     for i, (name, p) in enumerate(zip(section.patches, patches), 1):
         slug = re.sub(r"^\d+-", "", name)
         head, body = p.split("\n\n", 1)
+        no_from(f"patches/{name}", body)
         # b4 0.12 cannot read a folded subject from an mbox.
         head = re.sub(r"\n[ \t]", " ", head).replace("Subject: [PATCH] ", f"Subject: [{prefix} {i:0{width}}/{n}] ", 1)
         out.append((f"{i:04}-{slug}", f"{head}\n\n{body}"))

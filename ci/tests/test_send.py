@@ -63,6 +63,14 @@ class Mbox(Send):
         self.cover("two", "perf: x\ntext\n")
         self.refused("mbox", why="first line is the subject")
 
+    def test_line_that_splits_an_mbox(self):
+        self.cover("two", "perf: x\n\nWhat it is for:\nFrom then on.\n")
+        self.refused("mbox", why="^mbox: cover/two: .*From then on")
+        self.cover("two", "perf: x\n\nWhat it is for:\n From then on, >From, From: and from all.\n")
+        self.mbox("two")
+        self.edit(f"patches/{TWO}", "\n---\n", "\nSaid before.\nFrom now on it is.\n---\n")
+        self.refused("mbox", why="^mbox: patches/0002-.*From now on")
+
     def test_nothing_to_put_in(self):
         self.cover("two", "perf: x\n\n@NOSUCH@\n")
         self.refused("mbox", why="@NOSUCH@")

@@ -50,6 +50,14 @@ class Series(Toy):
         (self.root / "patches/notes.txt").write_text("x")
         self.bad("notes.txt is not in series")
 
+    def test_line_that_splits_an_mbox(self):
+        (self.root / "cover").mkdir()
+        (self.root / "cover/one").write_text("perf: x\n\nFrom then on.\n")
+        self.bad("^cover/one:3: begins with 'From '")
+        (self.root / "cover/one").write_text("perf: x\n\n From then on.\n")
+        self.edit(TWO, "\n---\n", "\nFrom now on it is.\n---\n")
+        self.bad("^patches/0002-.*: begins with 'From '")
+
     def test_empty(self):
         (self.root / "series").write_text("# nothing\n")
         self.bad("is not in series")
