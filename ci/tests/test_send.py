@@ -133,6 +133,18 @@ class Verify(Send):
         self.verify(1, "quilt push -a stopped")
 
 
+    def test_check(self):
+        self.assertEqual(self.check("22-send"), (0, "2 patches in 2 sections arrive as they are"))
+        self.edit(f"patches/{ONE}", "+\treturn 10;", "+\treturn 11;")
+        status, line = self.check("22-send")
+        self.assertEqual(status, 1, line)
+        self.assertRegex(line, "tools/verify-send: one: the tree after 0001-.* is another")
+        (self.root / "cover/two").unlink()
+        status, line = self.check("22-send")
+        self.assertEqual(status, 1, line)
+        self.assertRegex(line, "tools/mbox: no cover letter")
+
+
 @unittest.skipUnless(shutil.which("perl"), "no perl")
 class Sign(Send):
     """A tree of the sender's own, in which section one has been applied."""
