@@ -33,7 +33,7 @@ class Rebase(Send):
     def test_same(self):
         words, lines = self.rebase(CORE)
         self.assertEqual(words, ["as it is", "as it is"])
-        self.assertRegex(lines[-1], r"^\| 9.1.2-rc3 \| other \| 2 \| 0 \| 0 \|$")
+        self.assertRegex(lines[-1], r"^\| 9\.1\.2-rc3 \| `BASE=/.*/other` \| 2 \| 0 \| 0 \|$")
 
     def test_three_way(self):
         # The context is another, what is changed is not.
@@ -45,16 +45,26 @@ class Rebase(Send):
         words, lines = self.rebase(CORE.replace("return 1;", "return 77;"))
         self.assertEqual(words, ["needs work", "as it is"])
         self.assertIn("kernel/events/core.c", next(x for x in lines if "needs work" in x))
+        self.assertTrue(lines[-1].endswith(" | 1 | 0 | 1: 0001 (kernel/events/core.c) |"), lines[-1])
         self.assertIn("return 10;", (self.root / "build/rebase/kernel/events/core.c").read_text())
 
     def test_there_already(self):
         words, lines = self.rebase(CORE.replace("return 1;", "return 10;"))
         self.assertEqual(words, ["is there already", "as it is"])
-        self.assertIn("1 more are there already", lines[-1])
+        self.assertIn(" | 1 (1 more there already) | 0 | 0 |", lines[-1])
 
     def test_bad_base(self):
         self.refused("rebase", "/no/such/tree", why="linux-source-6.12")
         self.refused("rebase", f"{self.linux}@v9.9", why="v9.9")
+        self.refused("rebase", self.root / "cover", why="no Makefile")
+        self.refused("rebase", "linux-source-6.12", "--suite", "no suite", why="suite of Debian")
+
+    def test_check(self):
+        shutil.rmtree(self.linux)
+        self.refused("rebase", "/no/such/tree", "--check", why="linux-source-6.12")
+        self.assertEqual(self.tool("rebase", "linux-source-6.12", "--suite", "sid", "--check"), (0, "", ""))
+        self.assertFalse((self.root / "build/rebase").exists())
+        self.refused("rebase", "linux-source-6.12", why="make tree")
 
 
 class RenamedHead(Toy):
@@ -71,6 +81,19 @@ class RenamedHead(Toy):
         self.assertEqual(status, 0, err)
         self.assertEqual((self.root / "series").read_text(),
                          "# [one] One\n0001-perf-core-Change-another.patch\n# [two] Two\n" + TWO + "\n")
+
+    def test_new(self):
+        """A new patch is named, with its section."""
+        (self.root / "series").write_text(f"# [one] One\n{ONE}\n# [two] Two\n{TWO}\n")
+        self.kgit("reset", "-q", "--hard", "series~")
+        for name, subject in (("new", "Add another"), ("persistent", "Add a file"), ("last", "Add the last")):
+            self.write(f"kernel/events/{name}.c", f"int {name};\n")
+            self.commit(f"perf/core: {subject}")
+        status, out, err = self.tool("refresh", "--force")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(out.splitlines()[:-1], ["refresh: new, in section [one]: 0002-perf-core-Add-another.patch",
+                                                 "refresh: new, in section [two]: 0004-perf-core-Add-the-last.patch"])
+        self.assertEqual(len(self.tool("refresh")[1].splitlines()), 1)
 
 
 if __name__ == "__main__":
