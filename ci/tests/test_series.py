@@ -206,6 +206,13 @@ class Tree(Toy):
         self.assertEqual(status, 2)
         self.assertIn("0002-perf-core-Add-a-file.patch", text)
 
+    def test_series_does_not_name_it(self):
+        for name in ("0003-perf-Left-over.patch", "0002-perf-core-Add-a-file.patch.orig"):
+            (self.root / "patches" / name).write_text("x")
+        status, text = self.tree()
+        self.assertEqual((status, len(text.splitlines())), (2, 1), text)
+        self.assertRegex(text, r"patches/0002-perf-core-Add-a-file.patch.orig \(2 such\).*git clean -n patches")
+
     def test_own_work_stays(self):
         self.assertEqual(self.tree()[0], 0)
         self.write("kernel/events/new.c", "int x;\n")
