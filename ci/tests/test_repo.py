@@ -6,6 +6,24 @@ import unittest
 from toy import Toy, run
 
 HEAD = "#!/usr/bin/env python3\n# SPDX-License-Identifier: GPL-2.0\n"
+README = """# Toy
+
+## Kernels
+
+| Kernel | `make rebase` | As is | Merged | Need work |
+|---|---|---|---|---|
+| 9.1 | `BASE=x` | 1 | 0 | 1: 0002 (kernel/events/core.c) |
+
+## Layout
+
+| | |
+|---|---|
+| `README.md`, `BASE`, `Makefile`, `.gitignore` | files |
+| `series`, `patches/` | `nosuch` |
+| `tools/deps` | tools |
+| `build/` | not in git |
+
+"""
 GOOD = HEAD + '"""A tool."""\nimport sys\nif "--help" in sys.argv:\n    print("help")\n'
 
 
@@ -18,6 +36,7 @@ class Repo(Toy):
             if p.name not in ("deps", "lib.sh"):
                 p.unlink()
         (self.root / ".gitignore").write_text("build/\n")
+        self.put("README.md", README, 0o644)
         run("git", "init", "-q", self.root)
 
     def put(self, name, text, mode=0o755):
@@ -79,6 +98,24 @@ class Repo(Toy):
     def test_trailer(self):
         self.edit("patches/0001-perf-core-Change-one.patch", "\n---\n", "\nSigned-off-" + "by: A <a@b>\n---\n")
         self.bad("has a trailer")
+
+    def test_layout(self):
+        self.put("notes", "x\n")
+        self.bad("'Layout' has no notes$")
+        (self.root / "notes").unlink()
+        self.edit("README.md", "`tools/deps`", "`tools/deps`, `nosuch/`")
+        self.bad("'Layout' names nosuch,")
+        (self.root / "README.md").unlink()
+        self.bad("no README.md")
+
+    def test_kernels(self):
+        self.edit("README.md", "| 1 | 0 | 1:", "| 0 (1 more there already) | 0 | 1:")
+        status, line = self.go()
+        self.assertEqual(status, 0, line)
+        self.edit("README.md", "| 0 | 1:", "| 3 | 1:")
+        self.bad(r"9\.1: 0 \+ 1 \+ 3 \+ 1 patches, and series has 2")
+        self.edit("README.md", "## Kernels", "## Others")
+        self.bad("no table below 'Kernels'")
 
     def test_spelling(self):
         self.put("notes", "we recie" + "ve it\n")
