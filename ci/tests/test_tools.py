@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Bad input to the tools: one line that says what to do, and status 2."""
 import os
+import re
 import shutil
 import tempfile
 import unittest
@@ -42,6 +43,11 @@ class BadInput(unittest.TestCase):
                 # argparse prints its usage above the line: wrapped, so not counted.
                 self.refused(tool, "--no-such-flag", lines=0)
 
+    def test_one_usage(self):
+        for tool in self.tools():
+            with self.subTest(tool.name):
+                self.assertLessEqual(len(re.findall(r"^usage: ", run(tool, "--help", cwd=ROOT)[1], re.M)), 1)
+
     def test_checks_take_no_arguments(self):
         for check in sorted((ROOT / "ci").glob("[0-9][0-9]-*")):
             with self.subTest(check.name):
@@ -59,6 +65,11 @@ class BadInput(unittest.TestCase):
         self.refused(ROOT / "tools/build", "--src", "/no/such/tree", why="make tree")
         self.refused(ROOT / "tools/deps", "no-such-group", why="no-such-group")
         self.refused(ROOT / "tools/guest", "no-such-job", why="no-such-job")
+        self.refused(ROOT / "tools/mce", "--out", "demo", "no-such-job", "demo", why="no job 'no-such-job'")
+
+    def test_no_arguments(self):
+        self.refused(ROOT / "tools/mce", why="name a job")
+        self.refused(ROOT / "tools/cc", why="name a compiler")
 
     def test_no_qemu(self):
         self.refused(ROOT / "tools/vm", "--kernel", __file__, "--initrd", __file__, "--qemu", "no-such-qemu",
