@@ -16,7 +16,7 @@ $(foreach v,JOBS MINUTES SEED,$(eval $(call number,$(v))))
 
 build = tools/build $(if $(JOBS),--jobs $(JOBS))
 
-.PHONY: help demo check tree kernel shell refresh mbox verify-send rebase bench stress clean
+.PHONY: help demo check tree kernel shell refresh mbox verify-send rebase bench stress clean section-ok base-ok
 .NOTPARALLEL:
 
 help:
@@ -27,11 +27,11 @@ help:
 	@echo 'make shell    a root shell in the patched guest'
 	@echo 'make refresh  commits of build/linux back into patches/ and series'
 	@echo 'make mbox     what would be sent, a section each (SECTION="NAME ..." for some)'
-	@echo 'make verify-send  take that as a maintainer would: is it the same tree?'
+	@echo 'make verify-send  take that as a maintainer would (SECTION="NAME ..."): is it the same tree?'
 	@echo 'make rebase   try the series on another kernel: BASE=DIR[@REV] or a package'
 	@echo 'make bench    what events cost, with the series and without'
 	@echo 'make stress   race and fuzz in guests with debug kernels (MINUTES=30 each, SEED=N)'
-	@echo 'make clean    remove what was built (downloads and unsaved commits stay)'
+	@echo 'make clean    remove what was built (downloads, build/send and unsaved commits stay)'
 	@echo
 	@echo 'Variables: LINUX=DIR LINUX_REV=REV  base from a git tree of your own'
 	@echo '           JOBS=N                   parallel compilations'
@@ -60,16 +60,25 @@ shell: kernel
 refresh:
 	@tools/refresh
 
-mbox: tree
+rebase_args = '$(or $(BASE),$(error say which kernel: BASE=DIR, BASE=DIR@REV or a package such as BASE=linux-source-6.12))' \
+	$(if $(SUITE),--suite '$(SUITE)')
+
+# Before the tree is made, which takes a while.
+section-ok:
+	@tools/mbox --list $(SECTION) >/dev/null
+
+base-ok:
+	@tools/rebase --check $(rebase_args)
+
+mbox: section-ok tree
 	@tools/deps send
 	@tools/mbox $(SECTION)
 
 verify-send: mbox
 	@tools/verify-send $(SECTION)
 
-rebase: tree
-	@tools/rebase '$(or $(BASE),$(error say which kernel: BASE=DIR, BASE=DIR@REV or a package such as BASE=linux-source-6.12))' \
-		$(if $(SUITE),--suite '$(SUITE)')
+rebase: base-ok tree
+	@tools/rebase $(rebase_args)
 
 # The series' kernel first: the other one takes its config.
 bench: kernel

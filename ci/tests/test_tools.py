@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from toy import ROOT, Toy, run
+from toy import ROOT, Send, Toy, run
 
 
 class Compiler(unittest.TestCase):
@@ -101,7 +101,38 @@ class Fragment(unittest.TestCase):
         self.assertIn("CONFIG_USB_STORAGE", err)
 
 
+class Make(Send):
+    """What is wrong with the arguments is said before the tree is made."""
+
+    def make(self, *args, why=None):
+        (self.root / "tools/tree").write_text("#!/bin/sh\necho made a tree\n")
+        status, out, err = run("make", "-s", "-C", self.root, *args)
+        self.assertEqual(status, 2, out + err)
+        self.assertEqual(out, "" if why else "made a tree\n")
+        self.assertRegex(err, why or ".")
+
+    def test_section(self):
+        for target in ("mbox", "verify-send"):
+            self.make(target, "SECTION=nosuch", why="no section 'nosuch'")
+            self.make(target, "SECTION=one nosuch", why="no section 'nosuch'")
+
+    def test_base(self):
+        self.make("rebase", why="say which kernel")
+        self.make("rebase", "BASE=/nonexistent", why="BASE=/nonexistent: a folder")
+        self.make("rebase", "BASE=linux-source-6.12", "SUITE=no suite", why="suite of Debian")
+        shutil.rmtree(self.linux)
+        self.make("rebase", "BASE=linux-source-6.12")
+
+
 class Clean(Toy):
+    def test_what_goes(self):
+        for name in ("mbox", "rebase", "verify-send", "logs", "send", "cache"):
+            (self.root / "build" / name).mkdir()
+        status, out, err = self.tool("clean")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(sorted(os.listdir(self.root / "build")), ["cache", "send"])
+        self.assertIn("build/send and the downloads in build/cache stay", out)
+
     def test_commits_stay(self):
         self.write("kernel/events/new.c", "int x;\n")
         self.commit("perf/core: Work of hours")
